@@ -26,8 +26,8 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./autosave ./fcgi ./foldersync ./gateway ./login ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
-        ./script ./site ./workers
+RACE  = ./autosave ./database ./fcgi ./fetch ./foldersync ./gateway ./login ./lua ./metrics ./objectdb ./objectdb/sqlitestore \
+        ./objectfiles ./outbox ./purge ./runner ./scheduler ./script ./site ./workers
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
@@ -74,7 +74,7 @@ check:
 	$(GO) tool staticcheck ./...
 
 unit:
-	$(GO) test -timeout $(TIMEOUT) -race $(RACE)
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) -race $(RACE)
 	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(TRANSPORTS) $(BLACKBOX))")
 
 # All that the tests of the language have, with exact times. -count=1: a result

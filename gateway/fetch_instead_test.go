@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,9 +50,9 @@ func TestFetchInTests(t *testing.T) {
 // TestFetchRecorded checks what is recorded of fetches, and that a replay gets it and asks nobody.
 func TestFetchRecorded(t *testing.T) {
 	s := debugging(t)
-	asked := 0
+	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
+		asked.Add(1)
 		w.Header().Set("Set-Cookie", "id=hush")
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
@@ -94,13 +95,13 @@ func TestFetchRecorded(t *testing.T) {
 	assert.Equal(t, 70000, k.Fetches[6].Size)
 	assert.NotContains(t, s.recordedText(), "hush")
 
-	before := asked
+	before := asked.Load()
 	text, _, _ := s.replay(k, ReplayOptions{})
 	assert.Contains(t, text, "/a /b /a none /a has no body: it was masked has no body: it is too long to be recorded has no body: it is no text")
 	s.script("x", `return select (2, pcall (http.fetch, user.other .. "/new"))`)
 	text, _, _ = s.replay(k, ReplayOptions{Commit: true})
 	assert.Contains(t, text, "the recorded request has not fetched this (GET http://127.0.0.1:")
-	assert.Equal(t, before, asked)
+	assert.Equal(t, before, asked.Load())
 
 	// With secrets.
 	s.put("user.webserver.flDebugSecrets", objectdb.Boolean(true))

@@ -118,7 +118,8 @@ func (t *tool) sessionsEndCommand() *cobra.Command {
 		Short: "end sessions of visitors, with all that is stored in them",
 		Long: `End ends the sessions with these IDs, of which the beginning is enough, those of
 --user, or --all. The remembered log-ins of --user end too.`,
-		Args: args(0, -1),
+		Args:              args(0, -1),
+		ValidArgsFunction: t.arguments(sessionIDs),
 		RunE: func(c *cobra.Command, ids []string) error {
 			ways := 0
 			for _, given := range []bool{len(ids) > 0, user != "", all} {
@@ -135,6 +136,20 @@ func (t *tool) sessionsEndCommand() *cobra.Command {
 	t.userFlags(c, &user, &realm)
 	c.Flags().BoolVar(&all, "all", false, "all sessions")
 	return c
+}
+
+// sessionIDs completes the beginning of the ID of a session.
+func sessionIDs(t *tool, c *cobra.Command, _ []string, typed string) (list []offer) {
+	t.peek(c, func(tx *objectdb.Tx) error {
+		all, _, err := login.Visits(tx)
+		for _, v := range all {
+			name, _ := v.Name()
+			about := strings.TrimSpace(name + " used " + v.Seen().UTC().Format(time.DateTime))
+			list = append(list, offer{text: v.ID[:min(shortID, len(v.ID))], about: about})
+		}
+		return err
+	})
+	return beginning(typed, list)
 }
 
 func (t *tool) endSessions(ctx context.Context, ids []string, user, realm string) error {

@@ -65,12 +65,12 @@ func TestOpenErrors(t *testing.T) {
 	_, err = Create(root, quick)
 	require.ErrorIs(t, err, fs.ErrExist)
 
-	execute(t, server.Get(t), inSchema(`UPDATE @.info SET form = 2`, s.schema))
+	execute(t, server.Get(t), inSchema(`UPDATE @.info SET form = 99`, s.schema))
 	_, err = Open(root, quick)
 	require.ErrorIs(t, err, objectdb.ErrNewer)
 	err = db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(addr(t, "x"), objectdb.Number(1)) })
 	require.ErrorIs(t, err, objectdb.ErrNewer, "of a program that had it open")
-	execute(t, server.Get(t), inSchema(`UPDATE @.info SET form = 1`, s.schema))
+	execute(t, server.Get(t), inSchema(`UPDATE @.info SET form = 2`, s.schema))
 
 	readOnly, err := Open(root, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
