@@ -39,6 +39,7 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		return err
 	}
 	o.root, o.reach = found.root, found.reach
+	d.root.Store(&found.root)
 	db, err := openDB(o.root)
 	if err != nil {
 		return err

@@ -42,7 +42,6 @@ func newService(o options, log *slog.Logger) *service {
 // begin reports that requests are answered from now on.
 func (d *service) begin(p pool) {
 	d.status.show(p)
-	d.root.CompareAndSwap(nil, &d.o.root)
 	h := metrics.HourRecorder{Root: d.localPath, Read: d.reading}
 	d.hour.Go(func() { h.Run(d.ctx, func(err error) { d.log.Warn("the web page shows no minutes", "err", err) }) })
 	d.supervisor.ready("answering on " + d.where)

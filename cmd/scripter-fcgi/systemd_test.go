@@ -302,6 +302,11 @@ func testHangup(t *testing.T, workers string) {
 	}
 	sd.until("READY=1")
 	answers("root 0")
+	require.Eventually(t, func() bool { // what the web page shows of the last hour lies beside the root
+		files, err := filepath.Glob(roots[0] + "-status-*")
+		require.NoError(t, err)
+		return len(files) > 0
+	}, patience, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience,
 		10*time.Millisecond)
 
