@@ -217,12 +217,18 @@ func (s *session) serve(t *testing.T, c *exec.Cmd) string {
 func TestTranscripts(t *testing.T) {
 	_, err := exec.LookPath("curl")
 	require.NoError(t, err, "the manual's commands use curl")
-	for _, page := range []string{"tool.md", "scripts.md", "lua.md", "libraries.md", "rocks.md", "records.md", "macros.md", "pages.md", "sessions.md", "settings.md", "debugging.md", "testing.md", "archives.md", "saving.md", "doctor.md", "editor.md"} {
-		t.Run(page, func(t *testing.T) {
+	for _, page := range pages(t) {
+		name := strings.TrimPrefix(page, filepath.Join("..", "docs")+string(filepath.Separator))
+		if name == "hosts.md" || !filepath.IsLocal(name) || len(transcript(read(t, page))) == 0 {
+			continue // TestTranscriptOfHosts and TestReadme
+		}
+		t.Run(name, func(t *testing.T) {
 			commands := transcript(read(t, page))
-			require.NotEmpty(t, commands)
 			s := newSession(t)
-			if page != "tool.md" {
+			here, err := os.Getwd()
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(here, filepath.Join(s.dir, "docs")))
+			if commands[0].text != "scripter init" {
 				// The other pages go on where "scripter init" ended.
 				s.run(t, "scripter init")
 			}
