@@ -4,7 +4,7 @@ package doctor
 func (d *doctor) checkReplicas() {
 	const check = "standby"
 	r := d.replicas
-	// remote_write, on and remote_apply wait for synchronous standbys. Instead of off, commits take on.
+	// remote_write, on and remote_apply wait for synchronous standbys. Commits use on where the server is set to off.
 	waits := r != nil && r.Commits != "local"
 	switch {
 	case r == nil:

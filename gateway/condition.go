@@ -123,8 +123,8 @@ func isNothing(v script.Value) bool {
 	return v == nil || null
 }
 
-// ordered compares two numbers, texts or dates. A text that reads as a number is one beside a number:
-// what comes from a form is always text. ok is false if the values have no order.
+// ordered compares two numbers, texts or dates. A text that reads as a number is compared with a number
+// as a number, because what comes from a form is always text. ok is false if the values have no order.
 func ordered(a, b script.Value) (order int, ok bool) {
 	switch x := a.(type) {
 	case string:

@@ -12,11 +12,11 @@ import (
 )
 
 // This file has the markers that put pages together: include (x), layout (x), content, and blocks.
-// Scripts that are named include, layout or content go before them, so that old pages give what they
-// gave.
+// Scripts that are named include, layout or content take precedence over them, so that old pages do not
+// change.
 
-// parts are what a page and those that it includes share: what the layout of the page gets, and what
-// the page itself has got, if it is a layout.
+// parts are what a page shares with those that it includes: what it passes to its layout, and, if it is
+// a layout itself, what it was passed.
 type parts struct {
 	layout *pagePart         // that the page has named; nil: none so far
 	blocks map[string]string // for the layout, by folded name
@@ -39,8 +39,8 @@ func isWord(path []string, word string) bool {
 	return len(path) == 1 && strings.EqualFold(path[0], word)
 }
 
-// partMarker returns what inserts the text of a marker include (x), layout (x), content or
-// content (x), and nil for every other one.
+// partMarker returns the function that inserts the text of a marker include (x), layout (x), content or
+// content (x). It returns nil for all other markers.
 func (e *evaluator) partMarker(m *macros.Marker) func() error {
 	var args []macros.Expr
 	var path []string
@@ -138,7 +138,7 @@ func (e *evaluator) inLayout(page *cachedPage) error {
 	return layout.expand(p.page)
 }
 
-// insertContent inserts what the page of a layout has given: its text, or one of its blocks.
+// insertContent inserts what a page has passed to its layout: its text, or one of its blocks.
 func (e *evaluator) insertContent(args []macros.Expr, _ *macros.Marker) error {
 	if !e.parts.isLayout {
 		return errors.New("content stands in a layout, and this page is not used as one")
@@ -168,8 +168,8 @@ func (e *evaluator) insertHTML(text string) error {
 	return nil
 }
 
-// Block keeps a block for the layout, if the page has named one. Else the block stands here: the one
-// that the page of this layout has given, or its own text.
+// Block keeps a block for the layout, if the page has named one. Otherwise it writes the block here: the
+// one that the page has passed to this layout, or else the text of the block itself.
 func (e *evaluator) Block(m *macros.Marker, body func() error) error {
 	name, given, here := "", false, false
 	err := e.begin(m, func() error {
@@ -280,7 +280,7 @@ func (e *evaluator) filePart(path string) (*cachedPage, string, error) {
 	return page, found.real, err
 }
 
-// around says in which rows of loops and in which pages the marker is, or "".
+// around describes the rows of loops and the pages that the marker is in. It returns "" if there are none.
 func (e *evaluator) around() string {
 	var list []string
 	for at := e; at != nil; at = at.from {

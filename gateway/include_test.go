@@ -74,7 +74,7 @@ func TestInclude(t *testing.T) {
 		assert.Contains(t, log, want)
 	}
 
-	// The site's own script include goes before the marker.
+	// The site's own script named include takes precedence over the marker.
 	s.put("suites.webserver.macros.include", objectdb.Script(`return "own " .. tostring (...)`))
 	assert.Equal(t, "own head.mcro", s.expanded("<!--#include (head.mcro)-->", ""))
 }

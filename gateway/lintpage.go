@@ -235,8 +235,8 @@ func (l *pageLinter) part(m *macros.Marker, x macros.Call) bool {
 	return true
 }
 
-// check reports what a part of a marker names in vain. A name that may well mean nothing, such as one in
-// a condition, is reported only if it is refused.
+// check reports a name in a marker that means nothing. Where that is no mistake, as in a condition, it
+// reports the name only if it is refused.
 func (l *pageLinter) check(m *macros.Marker, x macros.Expr, must bool) {
 	switch x := x.(type) {
 	case macros.Not:
@@ -297,8 +297,8 @@ func (l *pageLinter) given(x macros.Expr) bool {
 	return false
 }
 
-// byVisitor reports whether a name means a text of the root that a request was the last to write. What the
-// history has forgotten does not count.
+// byVisitor reports whether a name means a text of the root that was last written by a request, as far as
+// the history still knows.
 func (l *pageLinter) byVisitor(path []string) bool {
 	m, err := l.find(path)
 	if _, ok := m.Value.(string); err != nil || !ok || m.Origin != script.FromRoot || m.Address == nil {

@@ -123,7 +123,7 @@ func (e *evaluator) checkLength(limit runner.Bound) error {
 }
 
 // itemsOf returns a function that returns the items of a loop one after another, and nil after the
-// last one. What names nothing has no items.
+// last one. A name that means nothing has no items.
 func (e *evaluator) itemsOf(l macros.Loop) (func() (*item, error), error) {
 	v, err := e.operand(l.In)
 	if err != nil {
@@ -179,7 +179,7 @@ func (e *evaluator) limit(x macros.Expr) (int, error) {
 const maxCells = 100
 
 // cellsOf returns the objects in a table of the root one after another, without reading the table as a
-// whole. Objects that the body of the loop adds or removes further on count.
+// whole. If the body of the loop adds or removes objects further on, the loop sees that.
 func cellsOf(table *script.Object, reverse bool, most int) func() (*item, error) {
 	var cells []script.Cell
 	last, in := "", table.Address()

@@ -335,8 +335,8 @@ func syntaxError(m *macros.Marker) error {
 	return m.Err
 }
 
-// isHTML reports whether a call is html (x), which inserts x escaped: a script of that name goes
-// before it.
+// isHTML reports whether a call is html (x), which inserts x escaped. A script of that name takes
+// precedence over it.
 func (e *evaluator) isHTML(path []string) bool {
 	if !isWord(path, "html") {
 		return false

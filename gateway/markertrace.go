@@ -26,7 +26,7 @@ type Expansion struct {
 	Name    string        // the path of a file, the address of a text, or the verb that got the text
 	Source  string        // with the markers
 	Text    string        // with what they have inserted; "" if the request ended before
-	In      *TracedMarker // that has included it, or whose script has expanded it; nil: nothing is around it
+	In      *TracedMarker // the marker that included it, or whose script expanded it; nil: there is none
 	Markers []*TracedMarker
 }
 

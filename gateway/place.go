@@ -21,7 +21,7 @@ type pageText struct {
 	at htmlState
 }
 
-// htmlState is how far a text was read as HTML, as the HTML standard's tokenizer does. Only pages that
+// htmlState is the state of reading a text as HTML, as the tokenizer of the HTML standard reads it. Only pages that
 // insert data are read.
 type htmlState struct {
 	read  int // bytes
@@ -52,13 +52,13 @@ const (
 	inElement   // the text of an element without elements
 )
 
-// textElements are the elements whose text has no elements.
+// textElements are the elements that contain only text.
 var textElements = map[string]bool{
 	"script": true, "style": true, "title": true, "textarea": true, "xmp": true, "iframe": true, "noembed": true,
 	"noframes": true, "plaintext": true,
 }
 
-// place reads what was written since the last time, and returns where the end of the text is.
+// place reads what was written since the last call, and returns the place in HTML at the end of the text.
 func (p *pageText) place() *htmlState {
 	p.at.readOn(p.String())
 	return &p.at
@@ -305,7 +305,7 @@ func (p *pageText) escaped(v script.Value, text string) (string, error) {
 	return escapeUnquoted(text), nil
 }
 
-// escapeUnquoted returns a text as a value, or a part of one, that has no quotes around it.
+// escapeUnquoted returns a text escaped for an attribute value without quotes, or for part of one.
 func escapeUnquoted(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -319,9 +319,9 @@ func escapeUnquoted(s string) string {
 }
 
 // escapeURL returns data as a part of a URL, of which before is the beginning. A whole URL keeps its
-// form; after a beginning that the page has, data is part of a path, or of a query, and nothing else.
+// form. If the page has written the beginning, data can only be part of a path or of a query.
 func escapeURL(before, data string) (string, error) {
-	// Browsers do not see these at the beginning of a URL, and line ends and tabs nowhere in it.
+	// Browsers ignore these at the beginning of a URL, and line ends and tabs anywhere in it.
 	before = strings.TrimLeftFunc(before, func(r rune) bool { return r <= ' ' })
 	if err := checkScheme(before + data); err != nil {
 		return "", err

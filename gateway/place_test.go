@@ -72,7 +72,7 @@ func TestEscaping(t *testing.T) {
 		{`</<!--#searchTable.q-->>`, `script`, refused},
 		{`<p title="x"<!--#searchTable.q-->>`, ` onclick=x`, refused},
 
-		// The place is that of what was written so far, whatever has written it.
+		// The place depends on what was written so far, no matter which marker or page wrote it.
 		{`<!--#user.open--><!--#searchTable.q-->">`, `javascript:x`, refused},
 		{`<!--#include (open.mcro)--><!--#searchTable.q-->'>`, `'`, `<a title='&#39;'>`},
 		{`<!--#if user.no--><script><!--#else--><p><!--#end--><!--#searchTable.q-->`, `<`, `<p>&lt;`},

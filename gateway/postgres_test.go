@@ -46,8 +46,8 @@ func newHosts(t *testing.T, server *postgrestest.Server, wait time.Duration, n i
 	return hosts
 }
 
-// What a visitor with a cookie has sent to one host, the next request sees on every host. A visitor without one sees it
-// 50 ms later.
+// After a visitor with a cookie has sent something to one host, the next request sees it on every host. A visitor
+// without a cookie sees it 50 ms later.
 func TestFreshAcrossHosts(t *testing.T) {
 	server := postgrestest.New(t, postgrestest.Fast...)
 	defer server.Remove()
@@ -162,7 +162,7 @@ return tostring (scratchpad.result)`)
 	assert.Equal(t, objectdb.Number(0), s.get("scratchpad.result"))
 }
 
-// Whoever has sent something learns if it is not known whether it was committed.
+// A visitor who has sent something is told if it is unknown whether it was committed.
 func TestUnknownOutcome(t *testing.T) {
 	s := newSite(t)
 	s.g = newGateway(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))}, script.Verb{
@@ -179,8 +179,8 @@ func TestUnknownOutcome(t *testing.T) {
 	assert.Regexp(t, out.Incident+`.*it is not known whether the change was committed`, s.log.String())
 }
 
-// TestSessionAcrossHosts checks that a session of one host counts on the others at once, and that requests of one session
-// on several hosts lose no write.
+// TestSessionAcrossHosts checks that a session of one host counts on the others at once, and that requests of one
+// session on several hosts lose no write.
 func TestSessionAcrossHosts(t *testing.T) {
 	server := postgrestest.New(t, postgrestest.Fast...)
 	defer server.Remove()

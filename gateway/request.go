@@ -103,9 +103,9 @@ func (r *Request) isSecure() bool {
 	return https == "1" || strings.EqualFold(https, "on") || strings.EqualFold(r.Params["REQUEST_SCHEME"], "https")
 }
 
-// isAnonymous reports whether a request says nothing of who makes it and changes nothing. If the root is at a server, its
-// answer may be of a state of the last 50 ms. A visitor who has sent a form and is redirected has a cookie as a rule,
-// and sees what the form has changed, on whichever host.
+// isAnonymous reports whether a request does not identify who makes it and changes nothing. If the root is on a server,
+// its answer may come from a state that is up to 50 ms old. A visitor who has sent a form and is redirected usually has
+// a cookie, and so sees what the form has changed, on every host.
 func (r *Request) isAnonymous() bool {
 	if m := r.Params["REQUEST_METHOD"]; m != "GET" && m != "HEAD" || r.Developer || r.By != (objectdb.Origin{}) {
 		return false

@@ -20,7 +20,7 @@ func (tx *Tx) commit(last bool) error {
 	}
 	if tx.over == nil {
 		if tx.mode == optimistic && !tx.flushed && tx.losses != tx.db.cache.losses.Load() {
-			return ErrConflict // what it has read in the cache may be of two states
+			return ErrConflict // its reads from the cache may come from two states
 		}
 		return nil
 	}

@@ -36,7 +36,7 @@
 // If the store knows the newest generation at once (Store.Newest), Update begins no
 // session with the store until it misses something in the cache or writes. If another
 // transaction commits before that, what was read so far is compared, as at the end.
-// A store at a server does not know it at once, but may know one of the last moments: see UpdateRecent.
+// A store on a server has to ask for it, but may know a recent one: see UpdateRecent.
 //
 // The comparison asks the store what was changed since (Changes), and compares only
 // that with what was read. If much was read, it is done once before the writer's lock

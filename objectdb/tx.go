@@ -82,9 +82,9 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // wait for itself.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error { return db.update(ctx, false, fn) }
 
-// UpdateRecent is Update that may begin with a state which was the newest one at some time of the last MaxAge. It is
-// for answers that nobody can expect to be newer. It saves a round trip if the root is at a server and all that fn
-// reads is in the cache. What fn writes is compared with the newest state, as in Update.
+// UpdateRecent does the same as Update, but may begin with a state that was the newest one at some time within the last
+// MaxAge. It is for answers that nobody can expect to be newer. It saves a round trip if the root is on a server and
+// all that fn reads is in the cache. What fn writes is compared with the newest state, as in Update.
 func (db *DB) UpdateRecent(ctx context.Context, fn func(*Tx) error) error {
 	return db.update(ctx, true, fn)
 }

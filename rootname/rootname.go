@@ -68,8 +68,8 @@ func (p *parts) get(name string) (value string, err error) {
 	return value, nil
 }
 
-// secrets are the parameters of a URL that no message and no command line may have, and the environment variables that
-// hold them as well.
+// secrets are the parameters of a URL that no message and no command line may contain, with the environment variables
+// that may hold them instead.
 var secrets = map[string]string{"password": "PGPASSWORD", "sslpassword": "PGSSLPASSWORD"}
 
 // Split returns the name of a root without passwords, and the passwords by their environment variables.
@@ -116,8 +116,8 @@ func Split(name string) (without string, passwords map[string]string, err error)
 // Variables are the environment variables that name a root. Apache renames the first to the second for an Action.
 var Variables = []string{"SCRIPTER_ROOT", "REDIRECT_SCRIPTER_ROOT"}
 
-// HidePasswords moves the passwords of a root that one of Variables names to variables of their own. So they stand in no
-// message, and in no command line of a program that this one starts.
+// HidePasswords moves the passwords of a root that one of Variables names to variables of their own. So they stand in
+// no message, and in no command line of a program that this one starts.
 func HidePasswords() error {
 	for _, variable := range Variables {
 		without, passwords, err := Split(os.Getenv(variable))
@@ -150,11 +150,11 @@ func CheckPublic(name string) error {
 		"put it into a file that the variable PGPASSFILE or the parameter passfile names, or into the variable PGPASSWORD")
 }
 
-// LocalPath returns the path with which the names of the files begin that belong to a root on this host: the resident
-// socket, files of the status, saved copies. Of a root in a file it is the file's path. Of a URL it is a path in the
-// folder that the parameter HostFolder names, else in /var/lib/scripter if this user may write there, else in
-// $XDG_STATE_HOME/scripter or ~/.local/state/scripter. The name of the file is made of host, database and schema, and
-// ends in ".root"; there is no such file.
+// LocalPath returns the common prefix of the paths of a root's files on this host: the resident socket, files of the
+// status, saved copies. For a root in a file it is the path of the file. For a URL it is a path in the folder that the
+// parameter HostFolder names, else in /var/lib/scripter if this user may write there, else in $XDG_STATE_HOME/scripter
+// or ~/.local/state/scripter. The name of the file is made of host, database and schema, and ends in ".root"; there is
+// no such file.
 //
 // scripter-cgi has the same rule in C (site_linux.c).
 func LocalPath(name string) (string, error) {
@@ -205,7 +205,8 @@ func mayWrite(folder string) bool {
 	return syscall.Access(folder, writable|searchable) == nil
 }
 
-// Place returns host, database and schema of a URL. Two URLs of one root may differ in the user and in other parameters.
+// Place returns host, database and schema of a URL. Two URLs of one root may differ in the user and in other
+// parameters.
 func Place(name string) string {
 	p := parse(name)
 	return p.base()

@@ -26,8 +26,8 @@ import (
 const startTime = 10 * time.Second
 
 // A handover is a request for a root in PostgreSQL. This program cannot answer it, because it has no connections that
-// stay open: a resident server does. The relay has handed over what is usual; this hands over the rest, and starts a
-// resident server if there is none.
+// stay open: a resident server does. The relay has already handed over the common cases; this hands over the
+// others, and starts a resident server if there is none.
 type handover struct {
 	conf       site.Conf
 	executable string

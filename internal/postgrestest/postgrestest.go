@@ -260,7 +260,7 @@ func (s *Server) NewStandby(t testing.TB) *Server {
 	return b
 }
 
-// Promote makes a standby a server that can be written, and returns when it is.
+// Promote promotes a standby, and returns when it accepts writes.
 func (s *Server) Promote() error {
 	out, err := s.command("pg_ctl", "promote", "--wait", "--pgdata", s.data()).CombinedOutput()
 	if err != nil {

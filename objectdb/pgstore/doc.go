@@ -4,7 +4,7 @@
 // unless the URL names another. The server is PostgreSQL 15 or newer. The other parameters are those of pgx and of
 // libpq (sslmode, connect_timeout …), and pool_max_conns, the largest number of connections of a process, 16 by
 // default. fresh=strict makes DB.UpdateRecent the same as DB.Update. The password may be in the URL, in PGPASSWORD or
-// in a file (PGPASSFILE). DB.Path and errors do not have it.
+// in a file (PGPASSFILE). DB.Path and errors never contain it.
 //
 // # Transactions
 //
@@ -31,10 +31,10 @@
 //
 // # Between this program and the server
 //
-// pgbouncer and its like may give each transaction another connection of the server, which does not know the statements
-// that were prepared on the one before. The first connection of a process shows whether such a program is there: the
-// number of the server's process is not the one that the connection was told. Then statements have no names, and the
-// server parses them for each transaction. default_query_exec_mode=cache_statement in the URL keeps the names, for
+// A connection pooler such as pgbouncer may give each transaction another server connection, which does not know the
+// statements that were prepared on the previous one. The first connection of a process shows whether there is a pooler:
+// the process id of the server is then not the one that the client was told. In that case statements have no names, and
+// the server parses them for each transaction. default_query_exec_mode=cache_statement in the URL keeps the names, for
 // pgbouncer 1.21 and newer with max_prepared_statements; cache_describe leaves them out.
 //
 // A URL may name several servers with target_session_attrs=read-write. Then a transaction waits, within
@@ -47,13 +47,14 @@
 // others in a small file, which they have mapped: the path of rootname.LocalPath, with -newest. In the file are the
 // generation, its stamp, and the time at which the query was sent: at some time after that, this generation was the
 // newest. A transaction uses it if the query was sent at most objectdb.MaxAge before the transaction begins, by the
-// clock of the host (CLOCK_BOOTTIME), and if the process knows the stamp. So a generation that has replaced a lost one is never taken for it. Sessions and commits write what
-// they have seen into the file, too. A commit does so before it returns, and from then on no process of its host
-// begins with an older state.
+// clock of the host (CLOCK_BOOTTIME), and if the process knows the stamp. So a generation that has replaced a lost one
+// is never mistaken for it. Sessions and commits write what they have seen into the file, too. A commit does so before
+// it returns, and from then on no process of its host begins with an older state.
 //
-// The process that polls holds the flock of the file, which it loses when it dies. A process that finds the file out
-// of date pays a round trip, and tries to get the flock. When nobody has asked for 5 s, nobody polls. Programs that do
-// not use UpdateRecent never make the file. If it cannot be made, each process polls for itself.
+// The process that polls holds a flock on the file, which the kernel releases when the process dies. A process that
+// finds the file out of date makes a round trip, and tries to get the flock. When nobody has asked for 5 s, nobody
+// polls. Programs that do not use UpdateRecent never make the file. If it cannot be made, each process polls for
+// itself.
 //
 // # The tables
 //
@@ -95,6 +96,6 @@
 //
 // # What is missing
 //
-// A saved copy is a root file, and so this package has none: Save and Revert return errors.ErrUnsupported, and Copies is
-// empty. The store of sqlitestore.WithCopies has them.
+// A saved copy is a root file, and so this package has none: Save and Revert return errors.ErrUnsupported, and Copies
+// is empty. The store of sqlitestore.WithCopies has them.
 package pgstore

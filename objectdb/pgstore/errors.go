@@ -45,8 +45,8 @@ func sqlError(ctx context.Context, err error) error {
 
 var errTooMany = fmt.Errorf("%w: the server has no more connections", objectdb.ErrBusy)
 
-// unreachable is objectdb.ErrUnreachable with its reason. The text of pgx has a line for each address that it has tried,
-// with the URL's parameters.
+// unreachable returns objectdb.ErrUnreachable with its reason. The message of pgx is not used, because it has a line
+// for each address that was tried, with the parameters of the URL.
 type unreachable struct{ err error }
 
 func (u *unreachable) Error() string {
@@ -88,7 +88,8 @@ func fenced(err error) error {
 	return err
 }
 
-// standby returns ErrReadOnly for the error of a server that is a standby, where a transaction that writes cannot begin.
+// standby returns ErrReadOnly for the error of a server that is a standby, where a transaction that writes cannot
+// begin.
 func standby(err error) error {
 	refused := new(pgconn.PgError)
 	if errors.As(err, &refused) && refused.Code == "0A000" { // feature_not_supported

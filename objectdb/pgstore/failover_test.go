@@ -55,8 +55,8 @@ func caughtUp(t testing.TB, primary *postgrestest.Server) {
 	}, patience, 10*time.Millisecond)
 }
 
-// A standby that takes over without the last commits: whoever has seen them forgets all that it knows, and nothing of
-// them is answered any more.
+// If a standby takes over without the last commits, a program that has seen them drops its caches, and no later answer
+// shows them.
 func TestFailoverThatLosesCommits(t *testing.T) {
 	primary, other, root := newPair(t)
 	db, _ := newRoot(t, root, patient)

@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// A page has what the processes of a host know of the newest generation of a root. They share it in a file, which
-// each has mapped. If there is no such file, a process has a page of its own.
+// A page holds what the processes of a host know about the newest generation of a root. They share it in a file, which
+// each of them maps. If there is no such file, a process has a page of its own.
 //
-// All may write at the same time, and a process may die while it writes. Then the words do not belong together, which
-// check shows, and nothing is known until the next one writes.
+// All may write at the same time, and a process may die while it writes. Then the words are inconsistent, which the
+// word check shows, and nothing is known until the next process writes.
 type page struct {
 	words  *pageWords
 	seed   uint64 // of check: which root, since which start of the host
@@ -29,7 +29,7 @@ type pageWords struct {
 
 const pageSize = int(unsafe.Sizeof(pageWords{}))
 
-// A sight is what a query has found: at some time after it was sent, this was the newest generation.
+// A sight is the result of a query: at some time after the query was sent, this generation was the newest.
 type sight struct {
 	generation, stamp int64
 	sent              int64 // nanoseconds, see clock
@@ -97,8 +97,8 @@ func (p *page) floor() (generation int64) {
 	return generation
 }
 
-// publish tells others what a query has found. A process whose commit has returned must not let others use an older
-// generation. So the floor rises at once. It sinks if the server no longer knows a generation that it knew before the
+// publish tells others what a query has found. Once a commit has returned, no process may use an older generation, so
+// the floor rises at once. It falls if the server no longer knows a generation that it knew before the
 // query was sent.
 func (p *page) publish(s sight, floorBefore int64) {
 	p.guarded(func(w *pageWords) {

@@ -14,7 +14,7 @@ import (
 )
 
 // clock returns a time that all processes of a host share and that never goes back until the host starts again. It
-// goes on while the host sleeps. It returns 0 if there is none: then nothing is ever known.
+// also runs while the host is suspended. If the host has no such clock, it returns 0, and nothing is ever known.
 func clock() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -64,7 +64,7 @@ func TestPage(t *testing.T) {
 	assert.False(t, ok, "there is no clock")
 }
 
-// A page that is damaged, or of another start of the host, has nothing. It can be used again when somebody writes.
+// A page that is damaged, or was written before the last boot, is empty. It can be used again after the next write.
 func TestDamagedPage(t *testing.T) {
 	path, one, other := newPageFile(t)
 	now := sight{3, 7, clock()}

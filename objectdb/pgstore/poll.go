@@ -35,8 +35,8 @@ type poller struct {
 	stopped chan struct{}
 }
 
-// newest returns the newest generation if it was that at some time of the last objectdb.MaxAge. losses is what the
-// caller has seen.
+// newest returns a generation that was the newest at some time within the last objectdb.MaxAge, if one is known. losses
+// is the number of losses that the caller has seen.
 func (p *poller) newest(losses int64) (generation int64, ok bool) {
 	pg := p.page.Load()
 	if pg == nil {
@@ -156,7 +156,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pollConn is the poller's connection. It is none of the pool, which requests may have in use.
+// pollConn is the poller's connection. It is not from the pool, because requests may use all connections there.
 type pollConn struct {
 	store *store
 	conn  *pgx.Conn

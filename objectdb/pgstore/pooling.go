@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pooling finds out whether a program such as pgbouncer is between this process and the server, and gives each
-// transaction another connection of the server. Statements that were prepared on one are unknown on the others. So the
-// statements have no names then, and the server parses them each time.
+// pooling finds out whether there is a connection pooler such as pgbouncer between this process and the server, which
+// gives each transaction another server connection. Statements that were prepared on one are unknown on the others. So
+// statements then have no names, and the server parses them each time.
 //
 // The parameter default_query_exec_mode of the URL decides instead, if it is there.
 type pooling struct {

@@ -10,8 +10,8 @@ import (
 	"scripter/objectdb"
 )
 
-// The mark of a moved root is a trigger, which refuses every commit, because each commit writes the table meta. So
-// programs that do not know the mark refuse to write, too, and it costs nothing where there is none.
+// The mark of a moved root is a trigger on the table meta. Each commit writes that table, so the trigger refuses all of
+// them, even in programs that do not know the mark. A root without the mark pays nothing for it.
 const (
 	movedTo   = "root was moved to "
 	markBegin = `CREATE TRIGGER moved BEFORE UPDATE ON meta BEGIN SELECT RAISE (ABORT, '` + movedTo

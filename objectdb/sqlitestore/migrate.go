@@ -97,7 +97,7 @@ func (s *store) migrate(target int, steps []string) error {
 	}
 	moved, err := c.moved()
 	if err == nil {
-		err = c.setMoved("") // else it could not be brought to the version, and not be read
+		err = c.setMoved("") // otherwise it could neither be migrated nor read
 	}
 	if err != nil {
 		return err

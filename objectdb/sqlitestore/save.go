@@ -100,8 +100,7 @@ func (k *copier) newestIsFresh(ctx context.Context) (objectdb.Copy, bool) {
 	return list[0], same
 }
 
-// saveAs makes a copy, and finishes the unfinished one by it. version is that of the root before it is brought up to
-// date, else 0.
+// saveAs makes a copy from the unfinished file. version is that of the root before it is brought up to date, or else 0.
 func (k *copier) saveAs(
 	ctx context.Context, unfinished *saving, version int, progress func(done, all int64),
 ) (objectdb.Copy, error) {

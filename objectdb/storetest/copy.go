@@ -34,8 +34,8 @@ func copyTo(t testing.TB, from *objectdb.DB, to Backend) string {
 	return path
 }
 
-// The copy of a random root has all of it, and goes on as the root would: the historian looks back at what was before
-// the copy, and undoes it.
+// The copy of a random root is complete, and can be used as the root itself: the historian sees what was done before
+// the copy, and can undo it.
 func testCopiesOfRandomRoots(t *T, to Backend) {
 	for seed := range min(t.sequences(6, 2), to.sequences(6, 2)) {
 		t.Run(fmt.Sprint(seed), func(t *T) {
